@@ -275,10 +275,10 @@ impl Function {
         (first..end).map(Inst::from_u32)
     }
 
-    /// The same as they are.
-    pub(crate) fn block_nodes(&self, block: Block) -> impl Iterator<Item = (Inst, &Node)> {
+    /// A block's instructions, as they are.
+    pub(crate) fn block_nodes(&self, block: Block) -> &[Node] {
         let (first, end) = self.block(block).insts;
-        (first..end).map(Inst::from_u32).zip(&self.nodes[first as usize..end as usize])
+        &self.nodes[first as usize..end as usize]
     }
 
     /// Whether a block has instructions.
@@ -287,9 +287,13 @@ impl Function {
         first < end
     }
 
-    /// The instruction that ends a block.
-    pub(crate) fn last_inst(&self, block: Block) -> Option<Inst> {
-        self.is_begun(block).then(|| Inst::from_u32(self.block(block).insts.1 - 1))
+    pub(crate) fn first_inst(&self, block: Block) -> Inst {
+        Inst::from_u32(self.block(block).insts.0)
+    }
+
+    /// Where a block leads at its end.
+    pub(crate) fn ways_from(&self, block: Block) -> &[Target] {
+        self.block_nodes(block).last().map_or(&[], Node::targets)
     }
 
     pub(crate) fn data(&self, inst: Inst) -> Data {
@@ -323,11 +327,6 @@ impl Function {
             | Data::StackAddr { .. }
             | Data::Jump { .. } => &[],
         }
-    }
-
-    /// Where an instruction leads.
-    pub(crate) fn targets(&self, inst: Inst) -> &[Target] {
-        self.node(inst).targets()
     }
 
     pub(crate) fn inst_results(&self, inst: Inst) -> impl ExactSizeIterator<Item = Value> {

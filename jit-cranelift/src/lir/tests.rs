@@ -116,7 +116,7 @@ fn neighbours_are_of_one_block() {
             .windows(2)
             .all(|pair| func.next_inst(pair[0]) == Some(pair[1]) && func.prev_inst(pair[1]) == Some(pair[0]));
         assert!(steps && func.prev_inst(insts[0]).is_none());
-        assert_eq!(func.last_inst(block), insts.last().copied());
+        assert_eq!(Some(func.first_inst(block)), insts.first().copied());
         assert_eq!(func.next_inst(insts[insts.len() - 1]), None);
     }
 }

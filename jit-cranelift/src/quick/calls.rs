@@ -90,7 +90,7 @@ impl Emit<'_> {
         for (result, reg) in func.inst_results(inst).zip(result_registers(signature)?) {
             self.places.put(result, reg);
         }
-        self.release(inst);
+        self.release(func.node(inst));
         Ok(())
     }
 

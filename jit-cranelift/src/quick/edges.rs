@@ -254,8 +254,8 @@ impl Emit<'_> {
 
     /// What jumps back to a loop is best computed where the loop wants it.
     fn hint_back(&mut self, block: Block, parts: Parts) {
-        for &(_, inst) in self.plan.back.iter().filter(|&&(target, _)| target == block) {
-            for target in self.func.targets(inst) {
+        for &(_, from) in self.plan.back.iter().filter(|&&(target, _)| target == block) {
+            for target in self.func.ways_from(from) {
                 for (&arg, &place) in self.func.list(target.args).iter().zip(self.held.params_of(parts)) {
                     if let (Place::Reg(reg), Some(_)) = (place, self.func.inst_of(arg)) {
                         self.places.set_hint(arg, reg);

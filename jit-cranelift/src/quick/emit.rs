@@ -8,7 +8,7 @@
 //! Invariant: moves, loads and stores are all that getting a register makes, so the flags stay. Example:
 //! `v2 = bxor v0, v1` with `v0` in its slot is `mov rax, [rbp-0x30]; xor rax, rcx`.
 
-use crate::lir::{Data, Function};
+use crate::lir::{Data, Function, Node};
 use cranelift_codegen::ir::{types, Block, Inst, Opcode, SourceLoc, Value};
 use cranelift_codegen::{Final, MachSrcLoc};
 use tracelift_core::planted::{planted, Bug};
@@ -245,10 +245,13 @@ impl Emit<'_> {
         }
         self.asm.place(label);
         let func = self.func;
-        for inst in func.block_insts(block) {
-            let from = self.asm.position();
-            self.inst(inst)?;
-            self.mark(func.srcloc(inst), from);
+        for (inst, node) in func.block_insts(block).zip(func.block_nodes(block)) {
+            // What is a constant, or folded into another one, is no code.
+            if node.result().is_none_or(|first| self.plan.kind(first) == Kind::Plain) {
+                let from = self.asm.position();
+                self.inst(inst, node)?;
+                self.mark(node.loc, from);
+            }
             self.number += 1;
         }
         Ok(())
@@ -283,17 +286,11 @@ impl Emit<'_> {
         }
     }
 
-    /// Makes an instruction, unless another one contains it.
-    pub(super) fn inst(&mut self, inst: Inst) -> Result<()> {
-        let result = self.func.result(inst);
-        if result.is_some_and(|first| self.plan.kind(first) != Kind::Plain) {
-            return Ok(());
-        }
+    /// Makes an instruction.
+    fn inst(&mut self, inst: Inst, node: &Node) -> Result<()> {
         (self.busy, self.scratch.is_busy, self.scratch.is_float_busy) = (0, false, false);
         let flags = self.flags.take();
-        let data = self.func.data(inst);
-        let opcode = data.opcode();
-        match data {
+        match node.data {
             Data::Brif { arg, targets } => {
                 self.flags = flags;
                 return self.branch(arg, targets);
@@ -306,25 +303,24 @@ impl Emit<'_> {
             Data::Call { signature, .. } => {
                 return self.tail_call(inst, signature);
             }
-            Data::Load { arg, offset, .. } => self.load(inst, opcode, arg, offset)?,
-            Data::Store { args, offset, .. } => self.store(opcode, args[0], args[1], offset)?,
+            Data::Load { opcode, arg, offset, .. } => self.load(inst, opcode, arg, offset)?,
+            Data::Store { opcode, args, offset, .. } => self.store(opcode, args[0], args[1], offset)?,
             Data::Nullary { .. } => {}
             Data::StackAddr { slot } => self.stack_addr(inst, slot)?,
-            _ if self.func.inst_results(inst).all(|result| self.plan.is_unused(result)) => {}
+            _ if node.results().all(|result| self.plan.is_unused(result)) => {}
             Data::Ternary { opcode: Opcode::Select, args } => self.select(inst, args)?,
             Data::IntCompare { .. } | Data::FloatCompare { .. } => self.compare(inst)?,
-            _ if result.is_some_and(|result| is_double(self.func, result)) || self.takes_double(inst) => {
-                self.double(inst, opcode)?
-            }
-            _ => self.int(inst, opcode)?,
+            data if self.has_double(node) => self.double(inst, data.opcode())?,
+            data => self.int(inst, data.opcode())?,
         }
-        self.release(inst);
+        self.release(node);
         Ok(())
     }
 
-    /// Whether an instruction's first operand is a double.
-    pub(super) fn takes_double(&self, inst: Inst) -> bool {
-        self.func.inst_args(inst).first().is_some_and(|&arg| is_double(self.func, arg))
+    /// Whether an instruction's first result or operand is a double.
+    fn has_double(&self, node: &Node) -> bool {
+        let first = node.result().into_iter().chain(self.func.args_of(node).first().copied());
+        first.into_iter().any(|value| is_double(self.func, value))
     }
 
     /// Whether a value is not wanted after the instruction at hand.
@@ -339,17 +335,15 @@ impl Emit<'_> {
     }
 
     /// After an instruction: its operands and results that nobody wants any more leave their registers.
-    pub(super) fn release(&mut self, inst: Inst) {
+    pub(super) fn release(&mut self, node: &Node) {
         let plan = self.plan;
-        plan.each_use(self.func, self.func.node(inst), &mut |value| {
-            if self.places.reg(value).is_some() && self.dies(value) {
-                self.places.take(value);
-            }
-        });
-        for result in self.func.inst_results(inst) {
-            if self.places.reg(result).is_some() && self.dies(result) {
-                self.places.take(result);
-            }
+        plan.each_use(self.func, node, &mut |value| self.release_dying(value));
+        node.results().for_each(|result| self.release_dying(result));
+    }
+
+    fn release_dying(&mut self, value: Value) {
+        if self.places.reg(value).is_some() && self.dies(value) {
+            self.places.take(value);
         }
     }
 

@@ -78,8 +78,8 @@ pub(super) struct Plan {
     /// Blocks in the order of their code.
     pub order: Vec<Block>,
     blocks: Vec<About>,
-    /// Jumps back from code that runs, and where they lead to.
-    pub back: Vec<(Block, Inst)>,
+    /// Where jumps back lead to, and the blocks of code that runs that end with them.
+    pub back: Vec<(Block, Block)>,
     /// By value.
     kinds: Vec<Kind>,
     counts: Vec<Counts>,
@@ -133,7 +133,7 @@ impl Plan {
             for &param in func.block_params(block) {
                 self.live.define(param, block);
             }
-            for (inst, node) in func.block_nodes(block) {
+            for node in func.block_nodes(block) {
                 match node.data {
                     Data::Int { bits } => self.set_kind(node.first(), Kind::Int(bits)),
                     Data::Float { bits } => self.set_kind(node.first(), Kind::Float(bits)),
@@ -144,7 +144,7 @@ impl Plan {
                         node.results().for_each(|result| self.live.define(result, block));
                         func.args_of(node).iter().for_each(|&arg| self.count_use(arg));
                         for target in node.targets() {
-                            self.count_way(func, (block, inst, number), target, at < hot);
+                            self.count_way(func, (block, number), target, at < hot);
                         }
                     }
                 }
@@ -158,9 +158,9 @@ impl Plan {
         self.counts[value.as_u32() as usize].all += 1;
     }
 
-    /// A jump or branch, the instruction of that number, leads from a block to another one.
-    fn count_way(&mut self, func: &Function, from: (Block, Inst, u32), to: &Target, is_hot: bool) {
-        let (block, inst, number) = from;
+    /// A block's last instruction, that of this number, leads to another block.
+    fn count_way(&mut self, func: &Function, from: (Block, u32), to: &Target, is_hot: bool) {
+        let (block, number) = from;
         let origin = if is_hot { number } else { self.blocks[block.as_u32() as usize].origin };
         let target = &mut self.blocks[to.block.as_u32() as usize];
         target.origin = origin.max(target.origin);
@@ -169,7 +169,7 @@ impl Plan {
             target.is_led_back_to = true;
             if is_hot {
                 target.ways.get_or_insert(Ways { first: number, last: number }).last = number;
-                self.back.push((to.block, inst));
+                self.back.push((to.block, block));
             }
         }
         func.list(to.args).iter().for_each(|&arg| self.count_use(arg));
@@ -222,7 +222,9 @@ impl Plan {
     fn fold(&mut self, func: &Function) {
         let mut sums = Vec::new();
         for at in 0..self.order.len() {
-            for (inst, node) in func.block_nodes(self.order[at]) {
+            let block = self.order[at];
+            let first = func.first_inst(block).as_u32();
+            for (inst, node) in (first..).map(Inst::from_u32).zip(func.block_nodes(block)) {
                 match node.data {
                     Data::Brif { arg, .. } => self.fold_condition(func, inst, arg),
                     Data::Ternary { opcode: Opcode::Select, args } => {
@@ -311,14 +313,21 @@ impl Plan {
 
     /// All values that an instruction uses in registers, with those of what is folded into it.
     pub(super) fn each_use(&self, func: &Function, node: &Node, each: &mut impl FnMut(Value)) {
-        let args = func.args_of(node).iter();
-        let passed = node.targets().iter().flat_map(|target| func.list(target.args));
-        for &arg in args.chain(passed) {
-            match self.kind(arg) {
-                Kind::Plain => each(arg),
-                Kind::Int(_) | Kind::Float(_) => {}
-                Kind::Folded => self.each_folded_use(func, arg, each),
+        for &arg in func.args_of(node) {
+            self.each_of(func, arg, each);
+        }
+        for target in node.targets() {
+            for &arg in func.list(target.args) {
+                self.each_of(func, arg, each);
             }
+        }
+    }
+
+    fn each_of(&self, func: &Function, arg: Value, each: &mut impl FnMut(Value)) {
+        match self.kind(arg) {
+            Kind::Plain => each(arg),
+            Kind::Int(_) | Kind::Float(_) => {}
+            Kind::Folded => self.each_folded_use(func, arg, each),
         }
     }
 
@@ -339,7 +348,7 @@ impl Plan {
         listed.clear();
         for &block in &self.order {
             let from = listed.len();
-            for (number, (_, node)) in (self.span(block).0..).zip(func.block_nodes(block)) {
+            for (number, node) in (self.span(block).0..).zip(func.block_nodes(block)) {
                 let is_folded = node.result().is_some_and(|first| self.kind(first) == Kind::Folded);
                 if !is_folded {
                     self.each_use(func, node, &mut |value| listed.push((value, number)));
@@ -419,8 +428,7 @@ impl Plan {
     fn spread(&mut self, func: &Function) -> bool {
         let mut again = false;
         for &block in self.order.iter().rev() {
-            let Some(last) = func.last_inst(block) else { continue };
-            let targets = func.targets(last);
+            let targets = func.ways_from(block);
             for target in targets {
                 self.live.lead(block, target.block);
             }
