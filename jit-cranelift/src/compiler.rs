@@ -19,7 +19,7 @@ use tracelift_core::{Schema, Trace};
 use crate::arena::ArenaOptions;
 use crate::disassembly;
 use crate::error::CompileError;
-use crate::exits::{exit_table, ExitInfo};
+use crate::exits::ExitTable;
 use crate::glue;
 use crate::isa::{self, Options};
 use crate::lir;
@@ -198,14 +198,15 @@ impl Compiler {
         let (Some(root), Some(&Member { trace, request, .. })) = (tree.first(), tree.last()) else {
             return Err(CompileError::Malformed { inst: 0, what: "no trace" });
         };
-        let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
+        let mut tables: Vec<ExitTable> = tree.iter().map(|member| ExitTable::of(member.trace)).collect();
         let environment = &self.environment;
         let inputs: Vec<lower::Input<'_>> = (tree.iter().zip(&tables))
-            .map(|(&Member { trace, request, parent, goes_to, frame, enters }, exits)| lower::Input {
+            .map(|(&Member { trace, request, parent, goes_to, frame, enters }, table)| lower::Input {
                 trace,
                 schema,
                 request,
-                exits,
+                exits: &table.exits,
+                exit_numbers: &table.numbers,
                 environment,
                 parent,
                 goes_to,
@@ -225,8 +226,8 @@ impl Compiler {
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
         // Linked traces leave that to the glue.
         let preserves = root.request.links.is_none() || root.trace.unit.is_some();
-        let ops = tree.iter().map(|member| member.trace.op_count()).sum::<usize>();
-        let is_careful = tree.len() > 1 && root.trace.unit.is_none() && ops <= self.options.carefully;
+        let ops = || tree.iter().map(|member| member.trace.op_count()).sum::<usize>();
+        let is_careful = tree.len() > 1 && root.trace.unit.is_none() && ops() <= self.options.carefully;
         let built = Instant::now();
         let Made { code: Code { bytes, marks, frame_bytes, .. }, disasm, by_cranelift, unwind } =
             self.code(preserves, is_careful)?;
@@ -248,7 +249,7 @@ impl Compiler {
             codegen_ns: built.elapsed().as_nanos() as u64,
             listing_ns: 0,
         };
-        let exits = tables.pop().unwrap_or_default();
+        let exits = tables.pop().map(|table| table.exits).unwrap_or_default();
         let traces = tree.iter().map(|member| member.trace);
         let listed = Instant::now();
         let listing = (want_listing && tree.len() == 1).then(|| {

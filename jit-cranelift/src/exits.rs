@@ -45,14 +45,23 @@ pub struct ExitInfo {
     pub live: Arc<[Value]>,
 }
 
-/// The exits of a trace, by number. Exits with one snapshot share their list of values.
-pub(crate) fn exit_table(trace: &Trace) -> Vec<ExitInfo> {
-    let mut by_snapshot: Vec<Option<Arc<[Value]>>> = vec![None; trace.snapshots.len()];
-    let nothing: Arc<[Value]> = Arc::from(Vec::new());
-    trace
-        .exits()
-        .enumerate()
-        .map(|(number, (index, inst))| {
+/// The exits of a trace.
+pub(crate) struct ExitTable {
+    /// By number. Those with one snapshot share their list of values.
+    pub exits: Vec<ExitInfo>,
+    /// The exit by which each instruction leaves, if it does.
+    pub numbers: Vec<Option<u32>>,
+}
+
+impl ExitTable {
+    pub(crate) fn of(trace: &Trace) -> ExitTable {
+        let mut by_snapshot: Vec<Option<Arc<[Value]>>> = vec![None; trace.snapshots.len()];
+        let nothing: Arc<[Value]> = Arc::from(Vec::new());
+        let numbers = trace.exit_numbers();
+        let mut exits: Vec<ExitInfo> = Vec::with_capacity(trace.snapshots.len());
+        for (index, (inst, &number)) in trace.insts.iter().zip(&numbers).enumerate() {
+            // Its first instruction is what an exit is known by.
+            let Some(number) = number.filter(|&number| number as usize == exits.len()) else { continue };
             let live = match inst.snap {
                 _ if !inst.op.is_guard() || inst.op == Op::CallUnit => live_values(trace, inst).into(),
                 Some(snap) => match by_snapshot.get_mut(snap.index()) {
@@ -61,7 +70,8 @@ pub(crate) fn exit_table(trace: &Trace) -> Vec<ExitInfo> {
                 },
                 None => nothing.clone(),
             };
-            ExitInfo { number: number as u32, kind: inst.exit, inst: index, snap: inst.snap, live }
-        })
-        .collect()
+            exits.push(ExitInfo { number, kind: inst.exit, inst: index, snap: inst.snap, live });
+        }
+        ExitTable { exits, numbers }
+    }
 }

@@ -96,6 +96,8 @@ pub(crate) struct Input<'a> {
     pub schema: &'a Schema,
     pub request: &'a Request,
     pub exits: &'a [ExitInfo],
+    /// The exit by which each instruction leaves.
+    pub exit_numbers: &'a [Option<u32>],
     pub environment: &'a Environment,
     /// In a tree that becomes one function, the trace whose exit it begins at, and that exit.
     pub parent: Option<(usize, u32)>,
@@ -231,8 +233,6 @@ struct Lowering<'t, 'a, 'f> {
     labels: Vec<(Block, bool)>,
     /// The instruction being lowered.
     index: usize,
-    /// The exit by which each instruction leaves.
-    exits: Vec<Option<u32>>,
     /// What instructions have to do with groups of checks, and what the guards of one have found so far.
     groups: Groups,
     differs: Option<Ssa>,
@@ -296,10 +296,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         if let Some(of) = input.copy_of.filter(|_| input.parent.is_none() && sides.is_empty()) {
             sides = begin_at(of);
         }
-        let exits = input.trace.exit_numbers();
-        let groups = Groups::find(input.trace, input.schema, &exits);
-        let is_forced = input.request.force_counter.is_some();
-        let branches = guards::branches(input.trace, &exits, is_forced, &groups);
+        let groups = Groups::find(input.trace, input.schema, input.exit_numbers);
+        let branches = guards::branches(&input, &groups);
         let counts_replaced = region::counts_replaced(tree, number);
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
         let labels = (input.trace.labels.iter().enumerate())
@@ -331,7 +329,6 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             origin,
             labels,
             index: 0,
-            exits,
             groups,
             differs: None,
             open: true,
@@ -493,7 +490,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             return Err(self.malformed("an instruction follows a jump or finish without a label"));
         }
         self.b.set_srcloc(SourceLoc::new(self.mark(self.index) & !location::STUB));
-        let exit = self.exits[self.index].unwrap_or(ENTRY_REFUSED);
+        let exit = self.input.exit_numbers[self.index].unwrap_or(ENTRY_REFUSED);
         if self.input.request.force_counter.is_none()
             && self.unroll.as_ref().is_some_and(|u| u.leaves_out(self.index))
         {

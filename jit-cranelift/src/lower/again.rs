@@ -433,7 +433,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Leaves out an instruction; a guard is still counted where tests want it.
     pub(super) fn leave_out(&mut self, inst: &Inst) -> Result<()> {
-        match self.exits[self.index].filter(|_| inst.op.is_guard()) {
+        match self.input.exit_numbers[self.index].filter(|_| inst.op.is_guard()) {
             Some(exit) => self.count_guard(inst, exit),
             None => Ok(()),
         }

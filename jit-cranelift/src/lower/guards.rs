@@ -23,7 +23,7 @@ use tracelift_core::{ExitKind, Inst, Op, Trace, Type, Value};
 
 use super::checks::Groups;
 use super::unroll::Unroll;
-use super::{arg, Lowering, Result, Ssa};
+use super::{arg, Input, Lowering, Result, Ssa};
 use crate::exits::ENTRY_REFUSED;
 use crate::glue;
 use crate::listing::location;
@@ -59,12 +59,13 @@ impl Stubs {
 
 /// How many branches lead out of the trace by each of its exits; each guard has one more where tests force
 /// them.
-pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool, groups: &Groups) -> Vec<u32> {
-    let mut branches = vec![0; exits.iter().flatten().map(|&exit| exit as usize + 1).max().unwrap_or(0)];
-    for (index, (inst, exit)) in trace.insts.iter().zip(exits).enumerate() {
+pub(super) fn branches(input: &Input<'_>, groups: &Groups) -> Vec<u32> {
+    let forced = u32::from(input.request.force_counter.is_some());
+    let mut branches = vec![0; input.exits.len()];
+    for (index, (inst, exit)) in input.trace.insts.iter().zip(input.exit_numbers).enumerate() {
         if let Some(exit) = exit.filter(|_| inst.op.is_guard()) {
             let own = u32::from(groups.branches(index)) + u32::from(inst.op == Op::FloatToIntExact);
-            branches[exit as usize] += own + u32::from(forced);
+            branches[exit as usize] += own + forced;
         }
     }
     branches

@@ -305,7 +305,8 @@ impl Lowering<'_, '_, '_> {
         let cells = self.unit_cells()?;
         let call = &self.input.trace.insts[at];
         let at = if planted(Bug::UnitRecordOfResult) { self.index } else { at };
-        let own = self.exits[at].ok_or_else(|| self.malformed("a call of a unit has an exit"))?;
+        let own =
+            self.input.exit_numbers[at].ok_or_else(|| self.malformed("a call of a unit has an exit"))?;
         // A trace that lends the unit its own frame has nothing to add.
         let is_own_frame =
             self.input.trace.snapshot_of(call).is_none_or(|snapshot| snapshot.frames.len() < 2);
