@@ -110,7 +110,8 @@ impl Finder<'_> {
             self.roles = vec![Role::Alone; trace.insts.len()];
             self.uses = uses(trace);
         }
-        let mut expected: Vec<Option<u64>> = group.iter().map(|check| Some(check.expected)).collect();
+        // The check whose load reads another one's cell as well, with the bits of both; and that other one.
+        let (mut wide, mut made) = (None, None);
         if let Some((first, second)) = neighbours(trace, self.schema, &self.uses, group) {
             let (one, other) = (&group[first], &group[second]);
             let width = one.cell.width;
@@ -121,18 +122,21 @@ impl Finder<'_> {
             };
             self.roles[one.load] = Role::Wide { offset: low.cell.offset, width: 2 * width };
             (self.roles[other.load], self.roles[other.guard]) = (Role::Made, Role::Made);
-            expected[first] = Some(match planted(Bug::LowerNeighboursExchanged) {
+            let both = match planted(Bug::LowerNeighboursExchanged) {
                 false => low.expected | high.expected << bits,
                 true => high.expected | low.expected << bits,
-            });
-            expected[second] = None;
+            };
+            (wide, made) = (Some((one.guard, both)), Some(other.guard));
         }
-        let made: Vec<_> =
-            group.iter().zip(&expected).filter_map(|(check, bits)| Some((check, (*bits)?))).collect();
-        for (place, &(check, bits)) in made.iter().enumerate() {
-            let is_last = place + 1 == made.len();
-            self.roles[check.guard] = if is_last { Role::Last(bits) } else { Role::Joined(bits) };
+        let mut guards = group.iter().rev().filter(|check| Some(check.guard) != made);
+        let bits = |check: &Check<'_>| match wide {
+            Some((guard, both)) if guard == check.guard => both,
+            _ => check.expected,
+        };
+        if let Some(last) = guards.next() {
+            self.roles[last.guard] = Role::Last(bits(last));
         }
+        guards.for_each(|check| self.roles[check.guard] = Role::Joined(bits(check)));
     }
 }
 
