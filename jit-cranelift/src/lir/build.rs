@@ -14,6 +14,8 @@ use cranelift_codegen::ir::{
     types, AbiParam, Block, Inst, MemFlagsData, Opcode, SigRef, Signature, SourceLoc, StackSlot, Type, Value,
 };
 
+use cranelift_codegen::isa::CallConv;
+
 use super::{BlockNode, Data, Function, List, Node, Origin, Target};
 
 /// A function that is being made, and where.
@@ -88,6 +90,28 @@ impl<'f> Builder<'f> {
     pub(crate) fn import_signature(&mut self, signature: Signature) -> SigRef {
         let known = self.func.signatures.iter().position(|known| *known == signature);
         SigRef::from_u32(known.unwrap_or_else(|| {
+            self.func.signatures.push(signature);
+            self.func.signatures.len() - 1
+        }) as u32)
+    }
+
+    /// The same of a signature by its parts: it is made if it is not there.
+    pub(crate) fn import_signature_of(
+        &mut self,
+        call_conv: CallConv,
+        params: impl Iterator<Item = AbiParam> + Clone,
+        returns: impl Iterator<Item = AbiParam> + Clone,
+    ) -> SigRef {
+        let is_it = |known: &Signature| {
+            known.call_conv == call_conv
+                && known.params.iter().copied().eq(params.clone())
+                && known.returns.iter().copied().eq(returns.clone())
+        };
+        let known = self.func.signatures.iter().position(is_it);
+        SigRef::from_u32(known.unwrap_or_else(|| {
+            let mut signature = Signature::new(call_conv);
+            signature.params.extend(params);
+            signature.returns.extend(returns);
             self.func.signatures.push(signature);
             self.func.signatures.len() - 1
         }) as u32)

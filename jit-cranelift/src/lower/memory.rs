@@ -190,10 +190,9 @@ impl<'a> Lowering<'_, 'a, '_> {
         if !types_agree {
             return Err(self.malformed("the call's arguments are not those of the function"));
         }
-        let mut signature = ir::Signature::new(self.input.environment.call_conv);
-        signature.params.extend(func.params.iter().map(|&ty| AbiParam::new(clif_type(ty))));
-        signature.returns.extend(func.result.map(|ty| AbiParam::new(clif_type(ty))));
-        let signature = self.b.import_signature(signature);
+        let param = |ty: Type| AbiParam::new(clif_type(ty));
+        let (params, returns) = (func.params.iter().copied().map(param), func.result.into_iter().map(param));
+        let signature = self.b.import_signature_of(self.input.environment.call_conv, params, returns);
         let args = inst.args.iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
         let address = self.iconst(func.address as i64);
         let call = self.b.call_indirect(signature, address, &args);
