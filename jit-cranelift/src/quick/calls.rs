@@ -24,24 +24,24 @@ use super::{moves, Result, Unsupported};
 const INT_ARGUMENTS: [Reg; 6] = [RDI, RSI, RDX, RCX, Reg(8), Reg(9)];
 const FLOAT_ARGUMENTS: usize = 8;
 
-fn argument_registers(params: &[ir::AbiParam]) -> Result<Vec<Reg>> {
+fn argument_registers(params: &[ir::AbiParam]) -> impl Iterator<Item = Result<Reg>> + '_ {
     let (mut ints, mut floats) = (INT_ARGUMENTS.into_iter(), (16..16 + FLOAT_ARGUMENTS as u8).map(Reg));
-    let next = |param: &ir::AbiParam| match param.value_type {
+    let next = move |param: &ir::AbiParam| match param.value_type {
         ir::types::F64 => floats.next(),
         ty if ty.is_int() && ty.bits() <= 64 => ints.next(),
         _ => None,
     };
-    params.iter().map(next).collect::<Option<Vec<Reg>>>().ok_or(Unsupported("arguments on the stack"))
+    params.iter().map(next).map(|reg| reg.ok_or(Unsupported("arguments on the stack")))
 }
 
-fn result_registers(signature: &Signature) -> Result<Vec<Reg>> {
+fn result_registers(signature: &Signature) -> impl Iterator<Item = Result<Reg>> + '_ {
     let second = if signature.call_conv == CallConv::Tail { RCX } else { RDX };
     let (mut ints, mut floats) = ([RAX, second].into_iter(), [Reg(16), Reg(17)].into_iter());
-    let next = |param: &ir::AbiParam| match param.value_type {
+    let next = move |param: &ir::AbiParam| match param.value_type {
         ir::types::F64 => floats.next(),
         _ => ints.next(),
     };
-    signature.returns.iter().map(next).collect::<Option<Vec<Reg>>>().ok_or(Unsupported("results in memory"))
+    signature.returns.iter().map(next).map(|reg| reg.ok_or(Unsupported("results in memory")))
 }
 
 fn is_known(convention: CallConv) -> bool {
@@ -55,7 +55,9 @@ impl Emit<'_> {
             return Err(Unsupported("a convention"));
         }
         let before = self.held.len();
-        self.held.params.extend(argument_registers(&self.func.signature.params)?.into_iter().map(Place::Reg));
+        for reg in argument_registers(&self.func.signature.params) {
+            self.held.params.push(Place::Reg(reg?));
+        }
         match self.plan.ways(first) {
             None => Ok(self.held.since(before)),
             Some(_) => Err(Unsupported("a loop to the beginning")),
@@ -67,28 +69,28 @@ impl Emit<'_> {
         let func = self.func;
         let signature = func.signature_of(signature);
         let (callee, args) = func.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
-        let registers = argument_registers(&signature.params)?;
+        let registers = || argument_registers(&signature.params);
         let spoilt = match signature.call_conv {
-            CallConv::PreserveAll => registers.iter().fold(0, |set, reg| set | reg.bit()),
+            CallConv::PreserveAll => registers().try_fold(0, |set, reg| Ok(set | reg?.bit()))?,
             convention if is_known(convention) => (INTS | FLOATS) & !PRESERVED,
             _ => return Err(Unsupported("a convention")),
         };
         if !planted(Bug::QuickCallUnsecured) {
             self.secure(spoilt);
         }
-        let mut steps = self.passing(args, &registers)?;
+        let mut steps = self.passing(args, registers())?;
         let target = self.callee(*callee, &mut steps)?;
         moves::make(self.asm, &mut steps);
+        self.held.keep(0, steps);
         let target = self.target(target);
         self.asm.call(target);
         if !planted(Bug::QuickScratchKept) {
             self.scratch.holds = None;
         }
         self.flags = None;
-        let gone: Vec<Value> = self.places.held_in(spoilt).map(|(_, value)| value).collect();
-        gone.into_iter().for_each(|value| self.places.take(value));
-        for (result, reg) in func.inst_results(inst).zip(result_registers(signature)?) {
-            self.places.put(result, reg);
+        self.places.retain(spoilt, |_| false);
+        for (result, reg) in func.inst_results(inst).zip(result_registers(signature)) {
+            self.places.put(result, reg?);
         }
         self.release(func.node(inst));
         Ok(())
@@ -112,10 +114,13 @@ impl Emit<'_> {
         }
     }
 
-    /// The moves that pass arguments, or results, in these registers.
-    fn passing(&mut self, args: &[Value], registers: &[Reg]) -> Result<Vec<Move>> {
-        let step = |(&arg, &reg): (&Value, &Reg)| Ok(Move { to: Place::Reg(reg), from: self.source(arg)? });
-        args.iter().zip(registers).map(step).collect()
+    /// The moves that pass arguments, or results, in these registers: the buffer for moves.
+    fn passing(&mut self, args: &[Value], registers: impl Iterator<Item = Result<Reg>>) -> Result<Vec<Move>> {
+        let mut steps = self.held.moves(0);
+        for (&arg, reg) in args.iter().zip(registers) {
+            steps.push(Move { to: Place::Reg(reg?), from: self.source(arg)? });
+        }
+        Ok(steps)
     }
 
     /// A function that is no constant goes to `rax`, with the arguments.
@@ -150,10 +155,10 @@ impl Emit<'_> {
         if signature.call_conv != CallConv::Tail || func.signature.call_conv != CallConv::Tail {
             return Err(Unsupported("a tail call"));
         }
-        let registers = argument_registers(&signature.params)?;
-        let mut steps = self.passing(args, &registers)?;
+        let mut steps = self.passing(args, argument_registers(&signature.params))?;
         let target = self.callee(*callee, &mut steps)?;
         moves::make(self.asm, &mut steps);
+        self.held.keep(0, steps);
         let target = self.target(target);
         self.epilogue(|asm| asm.jump_to(target));
         Ok(())
@@ -162,9 +167,9 @@ impl Emit<'_> {
     /// Returns.
     pub(super) fn give_back(&mut self, inst: Inst) -> Result<()> {
         let func = self.func;
-        let registers = result_registers(&func.signature)?;
-        let mut steps = self.passing(func.inst_args(inst), &registers)?;
+        let mut steps = self.passing(func.inst_args(inst), result_registers(&func.signature))?;
         moves::make(self.asm, &mut steps);
+        self.held.keep(0, steps);
         self.epilogue(|asm| asm.bytes.push(0xc3));
         Ok(())
     }

@@ -186,7 +186,7 @@ impl<'f> Emit<'f> {
             edges: Vec::new(),
             epilogues: Vec::new(),
             left: Vec::new(),
-            marks: Vec::new(),
+            marks: Vec::with_capacity(func.num_insts()),
             regions: Vec::new(),
         }
     }
@@ -236,7 +236,9 @@ impl Emit<'_> {
         self.flags = None;
         self.scratch = Scratch::default();
         match entry {
-            Entry::AsItIs => self.places.retain(|value| self.plan.live.is_at_start(block, value)),
+            Entry::AsItIs => {
+                self.places.retain(u32::MAX, |value| self.plan.live.is_at_start(block, value));
+            }
             Entry::In(parts) => self.resume(block, parts),
         }
         let label = Label::of_block(block);
@@ -259,7 +261,7 @@ impl Emit<'_> {
 
     /// Values are where a block has them when it begins.
     fn resume(&mut self, block: Block, parts: Parts) {
-        self.places.retain(|_| false);
+        self.places.retain(u32::MAX, |_| false);
         for &(value, reg, is_stored) in self.held.values_of(parts) {
             self.places.set_stored(value, is_stored);
             if let Some(reg) = reg {

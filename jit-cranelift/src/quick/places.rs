@@ -124,9 +124,9 @@ impl Places {
         self.held &= !reg.bit();
     }
 
-    /// No register holds anything but what is wanted.
-    pub(super) fn retain(&mut self, is_wanted: impl Fn(Value) -> bool) {
-        let mut rest = self.held;
+    /// No register of a set holds anything but what is wanted.
+    pub(super) fn retain(&mut self, set: u32, is_wanted: impl Fn(Value) -> bool) {
+        let mut rest = self.held & set;
         while rest != 0 {
             let reg = Reg(rest.trailing_zeros() as u8);
             rest &= rest - 1;
