@@ -29,6 +29,16 @@ impl Sets {
         set.as_u32() as usize * self.words
     }
 
+    /// The words of a set.
+    fn of(&self, set: Block) -> &[u64] {
+        &self.bits[self.start(set)..][..self.words]
+    }
+
+    fn of_mut(&mut self, set: Block) -> &mut [u64] {
+        let start = self.start(set);
+        &mut self.bits[start..][..self.words]
+    }
+
     fn insert(&mut self, set: Block, number: u32) {
         let at = self.start(set) + number as usize / 64;
         self.bits[at] |= 1 << (number % 64);
@@ -102,22 +112,20 @@ impl Live {
 
     /// What a successor wants is wanted at the block's end.
     pub(super) fn lead(&mut self, block: Block, to: Block) {
-        let (out, from) = (self.at_end.start(block), self.at_start.start(to));
-        for word in 0..self.at_end.words {
-            self.at_end.bits[out + word] |= self.at_start.bits[from + word];
+        for (out, more) in self.at_end.of_mut(block).iter_mut().zip(self.at_start.of(to)) {
+            *out |= more;
         }
     }
 
     /// What is wanted at the block's end, and not defined there, is wanted where it begins; whether that is
     /// news.
     pub(super) fn pass(&mut self, block: Block) -> bool {
-        let start = self.at_start.start(block);
         let mut is_news = false;
-        for word in start..start + self.at_start.words {
-            let before = self.at_start.bits[word];
-            let after = before | self.at_end.bits[word] & !self.defined.bits[word];
-            self.at_start.bits[word] = after;
-            is_news |= before != after;
+        let passed = self.at_end.of(block).iter().zip(self.defined.of(block));
+        for (wanted, (out, defined)) in self.at_start.of_mut(block).iter_mut().zip(passed) {
+            let before = *wanted;
+            *wanted |= out & !defined;
+            is_news |= before != *wanted;
         }
         is_news
     }
@@ -139,14 +147,9 @@ impl Live {
         number != NARROW && self.at_end.contains(block, number)
     }
 
-    fn words_at_start(&self, block: Block) -> &[u64] {
-        let start = self.at_start.start(block);
-        &self.at_start.bits[start..start + self.at_start.words]
-    }
-
     /// The values that are wanted where a block begins, in their order.
     pub(super) fn at_start(&self, block: Block) -> impl Iterator<Item = Value> + '_ {
-        self.words_at_start(block).iter().enumerate().flat_map(move |(at, &word)| {
+        self.at_start.of(block).iter().enumerate().flat_map(move |(at, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
                 let bit = (rest != 0).then(|| rest.trailing_zeros())?;
