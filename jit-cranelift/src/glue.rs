@@ -94,11 +94,20 @@ pub(crate) fn signature() -> ir::Signature {
     with_three_words(CallConv::Tail)
 }
 
+/// The same for a call, where it is made only if it is not there.
+pub(crate) fn import_signature(b: &mut Builder<'_>) -> ir::SigRef {
+    b.import_signature_of(CallConv::Tail, words(3), words(2))
+}
+
 fn with_three_words(convention: CallConv) -> ir::Signature {
     let mut signature = ir::Signature::new(convention);
-    signature.params.extend([AbiParam::new(types::I64); 3]);
-    signature.returns.extend([AbiParam::new(types::I64); 2]);
+    signature.params.extend(words(3));
+    signature.returns.extend(words(2));
     signature
+}
+
+fn words(count: usize) -> impl Iterator<Item = AbiParam> + Clone {
+    std::iter::repeat_n(AbiParam::new(types::I64), count)
 }
 
 /// `enter(context, base, code)`: calls the code with context, base and the number of no exit.

@@ -122,7 +122,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) -> Result<()> {
         let context = self.context()?;
         let next = self.b.load(types::I64, MemFlagsData::trusted(), cell, offset);
-        let callee = self.b.import_signature(glue::signature());
+        let callee = glue::import_signature(&mut self.b);
         self.b.return_call_indirect(callee, next, &[context, base, exit]);
         Ok(())
     }
