@@ -278,7 +278,7 @@ stores! { store Store, istore8 Istore8, istore16 Istore16, istore32 Istore32 }
 impl Builder<'_> {
     pub(crate) fn iconst(&mut self, ty: Type, bits: i64) -> Value {
         // As Cranelift has them: without sign.
-        let bits = if ty.bits() < 64 { bits & ((1 << ty.bits()) - 1) } else { bits };
+        let bits = if ty != types::I64 && ty.bits() < 64 { bits & ((1 << ty.bits()) - 1) } else { bits };
         self.value(Data::Int { bits }, ty)
     }
 
