@@ -396,7 +396,8 @@ impl Plan {
 
     /// Where a value is used last.
     pub(super) fn last_use(&self, value: Value) -> Option<u32> {
-        self.uses(value).last().copied()
+        let Uses { start, end, .. } = self.ranges[value.as_u32() as usize];
+        (start < end).then(|| self.uses[end as usize - 1])
     }
 
     /// Where a value is used next after an instruction.
