@@ -32,6 +32,7 @@
 
 mod access;
 mod element;
+mod visible;
 
 use smallvec::SmallVec;
 
@@ -405,8 +406,9 @@ impl<'s> Effects<'s> {
     }
 
     fn call(func: FuncId, schema: &'s Schema) -> Option<Effects<'s>> {
-        let FuncEffects { reads, writes, allocates, reenters } = &schema.funcs().get(func.index())?.effects;
-        let visible = *writes != ClassSet::None || *allocates || *reenters;
+        let declared = &schema.funcs().get(func.index())?.effects;
+        let FuncEffects { reads, writes, allocates, reenters } = declared;
+        let visible = declared.is_visible();
         let (reads, mut writes) = (Memory::declared(reads), Memory::declared(writes));
         if *reenters && planted(Bug::EffectsReenteringForgotten) {
             writes = Memory::NOTHING;
@@ -547,7 +549,9 @@ mod tests {
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");
             let allocates = is(Flags::ALLOCS) || calls;
             assert_eq!(effects.allocates, allocates, "{name} allocates");
-            assert_eq!(Inst::new(op, &[]).with(payload(op, &schema)).allocates(&schema), allocates, "{name}");
+            let inst = Inst::new(op, &[]).with(payload(op, &schema));
+            assert_eq!(inst.allocates(&schema), allocates, "{name}");
+            assert_eq!(inst.has_visible_effect(&schema), effects.is_visible(), "{name}");
             assert_eq!(
                 effects.is_visible(),
                 is(Flags::WRITES) || calls && op != Op::Mend,

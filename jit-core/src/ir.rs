@@ -419,11 +419,6 @@ impl Inst {
             _ => false,
         }
     }
-
-    /// Whether it does something that must not lie between a snapshot and a guard that uses it.
-    pub fn has_visible_effect(&self, schema: &Schema) -> bool {
-        self.effects(schema).is_visible()
-    }
 }
 
 /// A label: its arguments are the values that its instruction defines.
