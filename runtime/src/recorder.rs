@@ -21,9 +21,11 @@ mod close;
 mod inherit;
 mod made;
 mod slots;
+mod table;
 mod units;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU8;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
@@ -40,6 +42,7 @@ use crate::policy::Work;
 use crate::run::Room;
 use calls::HostCalls;
 pub use calls::{CallSite, Forgotten};
+use table::Slots;
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +73,15 @@ pub type Live = SmallVec<[u8; 16]>;
 
 fn is_live(live: &[u8], slot: i32) -> bool {
     usize::try_from(slot).is_ok_and(|slot| live.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1))
+}
+
+/// The slots of the set, in their order.
+fn live_slots(live: &[u8]) -> impl Iterator<Item = i32> + '_ {
+    (0..).step_by(8).zip(live).flat_map(|(first, &byte)| {
+        let without_lowest = |bits: &NonZeroU8| NonZeroU8::new(bits.get() & (bits.get() - 1));
+        let left = std::iter::successors(NonZeroU8::new(byte), without_lowest);
+        left.map(move |bits| first + bits.trailing_zeros() as i32)
+    })
 }
 
 fn clear_live(live: &mut Live, slot: i32) {
@@ -212,8 +224,8 @@ struct Stack {
 struct Points {
     /// The snapshot of the current one, if there is one already.
     current: Option<SnapId>,
-    /// For each snapshot, the live slots of its frames: (frame base, live).
-    live: Vec<Vec<(i32, Live)>>,
+    /// For each snapshot, the live slots of its outermost frame.
+    live: Vec<Live>,
     /// Why a guard cannot be recorded now.
     dirty: Option<&'static str>,
     /// What slots were before they were written since the resume point, the first time each.
@@ -267,7 +279,7 @@ pub struct Recorder {
     pub(crate) is_asked: bool,
     limits: Limits,
     trace: Trace,
-    slots: BTreeMap<i32, SlotState>,
+    slots: Slots,
     stack: Stack,
     points: Points,
     room: Reached,
@@ -321,7 +333,7 @@ impl Recorder {
             owner: 0,
             is_asked: false,
             trace,
-            slots: BTreeMap::new(),
+            slots: Slots::default(),
             limits,
             stack: Stack {
                 frames: vec![OpenFrame { base: 0, words: Words::new(), live: Live::new() }],
@@ -526,13 +538,8 @@ impl Recorder {
         self.stack.initial = self.stack.initial.min(self.stack.frames.len());
         // Whatever lies above the returned frame's base is dead; results have been written by the host below
         // it.
-        let dead: Vec<i32> = self.slots.range(frame.base..).map(|(&slot, _)| slot).collect();
+        self.slots.remove_inner(frame.base);
         self.in_place.split_off(&frame.base);
-        for slot in dead {
-            if self.slots[&slot].inner {
-                self.slots.remove(&slot);
-            }
-        }
         self.points.current = None;
         self.points.dirty = Some(AFTER_FRAME);
     }
@@ -561,8 +568,8 @@ impl Recorder {
         // What was read at the entry remains an input. All else is dead: results are written after this.
         self.in_place.clear();
         let slots = std::mem::take(&mut self.slots);
-        let read = slots.into_iter().filter(|(_, state)| state.read && !state.inner);
-        self.stack.returned.get_or_insert_default().extend(read);
+        let read = slots.iter().filter(|(_, state)| state.read && !state.inner);
+        self.stack.returned.get_or_insert_default().extend(read.map(|(at, &state)| (at, state)));
         self.points.current = None;
         self.points.dirty = Some(AFTER_FRAME);
     }
@@ -625,7 +632,7 @@ impl Recorder {
         for (at, state) in slots {
             let known = match *state {
                 Some(state) => self.slots.insert(*at, state),
-                None => self.slots.remove(at),
+                None => self.slots.remove(*at),
             };
             *state = known;
         }
@@ -637,30 +644,32 @@ impl Recorder {
             return self.points.current;
         }
         let mut frames = Vec::with_capacity(self.stack.frames.len());
-        let mut live_slots = Vec::with_capacity(self.stack.frames.len());
         for frame in &self.stack.frames {
-            let top = frame.base + frame.live.len() as i32 * 8;
-            let mut live = Live::from_slice(&frame.live);
             let mut slots = Vec::with_capacity(8);
-            for (&at, state) in self.slots.range(frame.base..top) {
-                let slot = at - frame.base;
-                if state.forgotten {
-                    clear_live(&mut live, slot);
-                } else if state.written && is_live(&frame.live, slot) {
-                    let source = state.value.map_or(Source::Nothing, Source::Value);
-                    slots.push(SlotValue { slot, tag: state.tag, source });
-                }
+            for (slot, state) in self.known_of(frame).filter(|(_, state)| state.written && !state.forgotten) {
+                let source = state.value.map_or(Source::Nothing, Source::Value);
+                slots.push(SlotValue { slot, tag: state.tag, source });
             }
             frames.push(Frame { base: frame.base, words: Words::from_slice(&frame.words), slots });
-            live_slots.push((frame.base, live));
+            let top = frame.base + frame.live.len() as i32 * 8;
             self.room.max_slot = self.room.max_slot.max(top);
         }
-        self.points.current = self.add_snapshot(frames, live_slots, position);
+        let outermost = &self.stack.frames[0];
+        let mut live = Live::from_slice(&outermost.live);
+        let forgotten = self.known_of(outermost).filter(|(_, state)| state.forgotten);
+        forgotten.for_each(|(slot, _)| clear_live(&mut live, slot));
+        self.points.current = self.add_snapshot(frames, live, position);
         self.points.current
     }
 
-    /// A snapshot of these frames, with the slots that are live in each, taken before that operation.
-    fn add_snapshot(&mut self, frames: Vec<Frame>, live: Vec<(i32, Live)>, position: u32) -> Option<SnapId> {
+    /// The live slots of a frame, counted from its base, of which something is known.
+    fn known_of<'a>(&'a self, frame: &'a OpenFrame) -> impl Iterator<Item = (i32, &'a SlotState)> {
+        live_slots(&frame.live).filter_map(|slot| Some((slot, self.slots.get(frame.base + slot)?)))
+    }
+
+    /// A snapshot of these frames, with the slots that are live in the outermost one, taken before that
+    /// operation.
+    fn add_snapshot(&mut self, frames: Vec<Frame>, live: Live, position: u32) -> Option<SnapId> {
         if self.trace.snapshots.len() >= self.limits.snapshots {
             self.fail(AbortReason::TooManySnapshots, "the trace has too many snapshots");
             return None;

@@ -154,7 +154,7 @@ impl Recorder {
         let stale: Vec<(i32, SlotState)> = self.stale_slots().skip(skipped).collect();
         for (at, state) in stale {
             self.store_slot(at, &state, schema);
-            self.slots.entry(at).and_modify(|state| state.clean = true);
+            self.slots.get_mut(at).into_iter().for_each(|state| state.clean = true);
         }
         self.stack.host_calls.has_stored = true;
     }
@@ -182,14 +182,14 @@ impl Recorder {
         let is_live_in =
             |at: i32| self.stack.frames.iter().any(|frame| is_live(&frame.live, at - frame.base));
         let stale = self.slots.iter().filter(|(_, state)| state.written && !state.clean && !state.forgotten);
-        stale.filter(move |(&at, _)| is_live_in(at)).map(|(&at, &state)| (at, state))
+        stale.filter(move |&(at, _)| is_live_in(at)).map(|(at, &state)| (at, state))
     }
 
     /// What is in no frame's live slots is not stored, and must not come back: it may be a pointer that the
     /// collector knows nothing of. A function that is called later may lie over it, and the host may not know
     /// exactly which of its slots are live.
     fn forget_dead_slots(&mut self) {
-        for state in self.slots.values_mut().filter(|state| state.written && !state.clean) {
+        for (_, state) in self.slots.iter_mut().filter(|(_, state)| state.written && !state.clean) {
             (state.forgotten, state.clean, state.value) = (true, true, None);
         }
     }
@@ -225,10 +225,8 @@ impl Recorder {
         let matters = !inner && self.head_live.as_ref().is_some_and(|live| is_live(live, at));
         // The call is about to be made: memory holds what it held at the head, where nothing was written.
         let in_memory = if matters { self.tag_in_memory(at, schema) } else { None };
-        let state = self.slots.entry(at).or_insert_with(|| {
-            let tag = in_memory.unwrap_or_default();
-            SlotState { head_tag: tag, inner, ..SlotState::default() }
-        });
+        let head_tag = in_memory.unwrap_or_default();
+        let state = self.slots.get_or_insert(at, SlotState { head_tag, inner, ..SlotState::default() });
         (state.forgotten, state.written, state.clean, state.value) = (true, true, true, None);
     }
 
@@ -237,7 +235,7 @@ impl Recorder {
     pub fn is_slot_forgotten(&self, slot: i32) -> Option<Forgotten> {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
         let at = base.checked_add(slot)?;
-        let state = self.slots.get(&at).filter(|state| state.forgotten)?;
+        let state = self.slots.get(at).filter(|state| state.forgotten)?;
         let is_loop = matches!(self.start, Start::Loop { .. });
         let is_live_at_head = self.head_live.as_ref().is_some_and(|live| is_live(live, at));
         let was_known = state.read || state.input.is_some();
@@ -252,9 +250,8 @@ impl Recorder {
         let bare =
             |frame: &OpenFrame| Frame { base: frame.base, words: frame.words.clone(), slots: Vec::new() };
         let frames = self.stack.frames.iter().map(bare).collect();
-        let live = self.stack.frames.iter().map(|frame| (frame.base, Live::new())).collect();
         let position = self.trace.insts.len() as u32;
-        let Some(snap) = self.add_snapshot(frames, live, position) else { return };
+        let Some(snap) = self.add_snapshot(frames, Live::new(), position) else { return };
         let mut guard = Inst::new(Op::GuardNonnull, &[answer]).at(Some(snap)).exit_kind(ExitKind::Interrupt);
         guard.depth = self.depth().min(255) as u8;
         self.trace.push(guard, None);
@@ -264,11 +261,11 @@ impl Recorder {
     pub(super) fn store_at_end(&mut self, schema: &Schema) {
         let is_wanted = self.has_called() && !planted(Bug::CallEndNotStored);
         let Some(live) = self.head_live.clone().filter(|_| is_wanted) else { return };
-        let stale = |(at, state): &(&i32, &SlotState)| {
-            state.written && !state.clean && !state.forgotten && !state.inner && is_live(&live, **at)
+        let stale = |(at, state): &(i32, &SlotState)| {
+            state.written && !state.clean && !state.forgotten && !state.inner && is_live(&live, *at)
         };
         let stale: Vec<(i32, SlotState)> =
-            self.slots.iter().filter(stale).map(|(&at, &state)| (at, state)).collect();
+            self.slots.iter().filter(stale).map(|(at, &state)| (at, state)).collect();
         for (at, state) in stale {
             self.store_slot(at, &state, schema);
         }

@@ -160,7 +160,7 @@ impl Recorder {
     /// A slot was read for the first time: memory says what it is.
     pub(super) fn learn_read(&mut self, at: i32, value: Option<Value>, schema: &Schema) {
         self.with_checker(|checker, recorder| {
-            let is_input = recorder.slots.get(&at).is_some_and(|state| state.read && !state.written);
+            let is_input = recorder.slots.get(at).is_some_and(|state| state.read && !state.written);
             if let Some(value) = value.filter(|_| is_input) {
                 let place = slot_address(recorder.stack.base as u64, at, schema);
                 let bits = read_safely(place + u64::from(schema.slots().payload), 8);
@@ -251,7 +251,7 @@ impl Checker {
     /// Slots that are dead at the resume point which begins.
     fn kill(&mut self, recorder: &Recorder, live: &[u8]) {
         let base = recorder.stack.frames.last().map_or(0, |frame| frame.base);
-        for &at in recorder.slots.range(base..).map(|(at, _)| at) {
+        for at in recorder.slots.iter().map(|(at, _)| at).filter(|&at| at >= base) {
             match is_live(live, at - base) {
                 true => self.dead.remove(&at),
                 false => self.dead.insert(at),
@@ -275,7 +275,7 @@ impl Checker {
             self.values.insert(value, base);
         });
         let before = std::mem::take(&mut self.missed);
-        for (&at, state) in &recorder.slots {
+        for (at, state) in recorder.slots.iter() {
             if !state.written || state.forgotten || !is_live_now(recorder, at, live) {
                 continue;
             }
@@ -426,7 +426,7 @@ impl Checker {
         let within = from_base.rem_euclid(i64::from(slots.stride)) as u32;
         let is_part = within.wrapping_sub(slots.payload) < 8
             || slots.tag.is_some_and(|(offset, width)| within.wrapping_sub(offset) < width.into());
-        let state = i32::try_from(at).ok().and_then(|at| recorder.slots.get(&at));
+        let state = i32::try_from(at).ok().and_then(|at| recorder.slots.get(at));
         let is_stale = state.is_some_and(|state| state.written && !state.clean && !state.forgotten);
         if !is_stale || !is_part || self.stores.iter().any(|store| store.address == address) {
             return Ok(());

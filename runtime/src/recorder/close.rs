@@ -47,7 +47,7 @@ impl Recorder {
             return Err(failure);
         }
         let mut carried = Vec::new(); // (slot, input, jump argument)
-        for (&slot, state) in &mut self.slots {
+        for (slot, state) in self.slots.iter_mut() {
             let read_at_head = state.input.is_some() || !state.written;
             if state.forgotten {
                 let was_known = read_at_head || state.read;
@@ -153,7 +153,7 @@ impl Recorder {
     fn read_at_entry(&self) -> Vec<(i32, SlotState)> {
         let now = self.slots.iter().filter(|(_, state)| state.read && !state.inner);
         let before = self.stack.returned.iter().flatten().copied();
-        before.chain(now.map(|(&slot, &state)| (slot, state))).collect()
+        before.chain(now.map(|(slot, &state)| (slot, state))).collect()
     }
 
     pub(super) fn finished(self) -> Finished {
@@ -168,9 +168,7 @@ impl Recorder {
         let changed: Vec<_> = carried.iter().filter(|(_, input, next)| input != next).collect();
         for (snapshot, live) in self.trace.snapshots.iter_mut().zip(&self.points.live) {
             // The head's slots belong to the outermost frame; a called frame wrote what it holds.
-            let (Some(frame), Some((_, live))) = (snapshot.frames.first_mut(), live.first()) else {
-                continue;
-            };
+            let Some(frame) = snapshot.frames.first_mut() else { continue };
             for (entry, input, _) in &changed {
                 let known = frame.slots.iter().any(|known| known.slot == entry.slot);
                 if !known && is_live(live, entry.slot) {

@@ -113,10 +113,7 @@ impl Heir<'_> {
         self.recorder.room.max_slot =
             highest.map(|slot| slot + 1).fold(self.recorder.room.max_slot, i32::max);
         self.recorder.room.max_frames = snapshot.frames.len().max(self.recorder.room.max_frames);
-        self.recorder
-            .points
-            .live
-            .push(snapshot.frames.iter().map(|frame| (frame.base, Live::new())).collect());
+        self.recorder.points.live.push(Live::new());
         let snap = self.recorder.trace.add_snapshot(snapshot);
         for object in state.virtuals() {
             let payload = Payload::New { layout: object.layout, items: object.items, keys: object.keys };

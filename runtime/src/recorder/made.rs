@@ -57,7 +57,7 @@ impl Recorder {
     /// that this trace has made: another slot, or an operation that does more than read and write its fields.
     pub fn is_in_use(&self, object: Value, slot: i32) -> bool {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
-        let in_slot = self.slots.iter().any(|(&at, state)| at < base + slot && state.value == Some(object));
+        let in_slot = self.slots.iter().any(|(at, state)| at < base + slot && state.value == Some(object));
         in_slot
             || self.trace.insts.iter().any(|inst| {
                 let own = usize::from(matches!(inst.op, Op::Get | Op::Set));

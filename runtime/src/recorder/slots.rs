@@ -57,7 +57,7 @@ impl Recorder {
     }
 
     fn read_checked(&mut self, at: i32, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
-        let is_new = !self.slots.contains_key(&at);
+        let is_new = !self.slots.contains(at);
         let value = self.read_at(at, slot, tag, schema);
         self.check_read(at, tag, is_new, schema);
         if is_new {
@@ -68,7 +68,7 @@ impl Recorder {
 
     /// The value of the slot `at`, which is `slot` of the current frame.
     fn read_at(&mut self, at: i32, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
-        if let Some(state) = self.slots.get(&at) {
+        if let Some(state) = self.slots.get(at) {
             if state.forgotten {
                 self.misuse(format!("slot {at} is read after tl_host_call and before tl_slot_known"));
                 return None;
@@ -129,7 +129,7 @@ impl Recorder {
     /// Whether the recording knows what a slot of the current frame holds; see `tl_slot_is_known`.
     pub fn is_slot_known(&self, slot: i32) -> bool {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
-        let state = base.checked_add(slot).and_then(|at| self.slots.get(&at));
+        let state = base.checked_add(slot).and_then(|at| self.slots.get(at));
         state.is_some_and(|state| !state.forgotten)
     }
 
@@ -144,11 +144,11 @@ impl Recorder {
         }
         let Some(at) = self.absolute(slot) else { return };
         self.check_write(at);
-        if let Some(state) = self.slots.get_mut(&at).filter(|state| state.forgotten) {
+        if let Some(state) = self.slots.get_mut(at).filter(|state| state.forgotten) {
             (state.tag, state.value, state.forgotten) = (tag, value, false);
             return;
         }
-        if self.stack.returned.is_none() || self.slots.contains_key(&at) {
+        if self.stack.returned.is_none() || self.slots.contains(at) {
             return self.misuse(format!("tl_slot_known: slot {at} is one that tl_slot_read reads"));
         }
         let state = SlotState { head_tag: tag, tag, value, inner: true, ..SlotState::default() };
@@ -165,7 +165,7 @@ impl Recorder {
 
     /// Makes the typed input of a slot whose tag has a payload and whose value is still the one at the head.
     fn materialize_input(&mut self, at: i32, schema: &Schema) -> Option<Value> {
-        let state = self.slots.get_mut(&at)?;
+        let state = self.slots.get_mut(at)?;
         if state.written {
             return None; // written as a tag without payload
         }
@@ -196,9 +196,9 @@ impl Recorder {
         // A called function may share a slot of the loop's own frame, which matters at the head.
         let inner = self.stack.frames.get(1).is_some_and(|frame| at >= frame.base);
         if !self.points.written.iter().any(|&(slot, _)| slot == at) {
-            self.points.written.push((at, self.slots.get(&at).copied()));
+            self.points.written.push((at, self.slots.get(at).copied()));
         }
-        match self.slots.get_mut(&at) {
+        match self.slots.get_mut(at) {
             Some(state) => {
                 (state.tag, state.value, state.written) = (tag, value, true);
                 (state.clean, state.forgotten) = (false, false);

@@ -60,7 +60,7 @@ impl Recorder {
             return None;
         }
         let at = self.absolute(slot)?;
-        if self.slots.contains_key(&at) {
+        if self.slots.contains(at) {
             self.misuse(format!("tl_unit_argument: slot {at} is an argument already"));
             return None;
         }
@@ -115,7 +115,7 @@ impl Recorder {
         if let Some(at) = slot {
             let state = SlotState { written: true, forgotten: true, clean: true, ..SlotState::default() };
             let inner = self.stack.frames.get(1).is_some_and(|frame| at >= frame.base);
-            let known = self.slots.entry(at).or_insert(SlotState { inner, ..state });
+            let known = self.slots.get_or_insert(at, SlotState { inner, ..state });
             (known.written, known.forgotten, known.clean, known.value) = (true, true, true, None);
         }
         self.called = Some(Called { result, slot });
@@ -144,7 +144,7 @@ impl Recorder {
         inst = inst.at(Some(snap)).exit_kind(ExitKind::Guard);
         inst.depth = self.depth().min(255) as u8;
         let value = self.trace.push(inst, payload);
-        if let (Some(state), Some(tag)) = (slot.and_then(|slot| self.slots.get_mut(&slot)), tag) {
+        if let (Some(state), Some(tag)) = (slot.and_then(|slot| self.slots.get_mut(slot)), tag) {
             (state.tag, state.value) = (tag, value);
             (state.written, state.clean, state.forgotten) = (true, false, false);
         }
@@ -198,7 +198,7 @@ impl Recorder {
         if self.stack.frames.len() != 1 {
             self.misuse("tl_unit_return in a frame that was pushed");
         }
-        let reads = self.slots.values().any(|state| state.read) || self.stack.returned.is_some();
+        let reads = self.slots.iter().any(|(_, state)| state.read) || self.stack.returned.is_some();
         if reads || !self.in_place.is_empty() {
             self.fail(AbortReason::Host("unit reads its frame".into()), "a slot that nobody has given it");
         }
