@@ -775,12 +775,20 @@ void tlua_rec_begin_call (lua_State *L, TluaHosted *call, StkId base, const tl_c
 /* What the function that compiled code has called answers. */
 const void *tlua_rec_end_call (lua_State *L, TluaHosted *call);
 
-/* Registers that a call may change, counted from the running frame. */
+/*
+** Registers that a call may change, counted from the running frame. They are many, so it is begun by
+** tlua_rec_begin_changed: an initializer would clear all of them.
+*/
 typedef struct TluaChanged {
   int32_t registers[TLUA_FRAMES * 64];
   uint32_t count;
   int is_full;                /* there were more: no call can be recorded */
 } TluaChanged;
+
+static inline void tlua_rec_begin_changed (TluaChanged *changed) {
+  changed->count = 0;
+  changed->is_full = 0;
+}
 
 void tlua_rec_add_changed (TluaChanged *changed, int r);
 /* Whether a call may be recorded here. */

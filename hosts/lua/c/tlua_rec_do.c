@@ -232,7 +232,8 @@ static int add_written (TluaRecorder *rec, TluaChanged *changed) {
 void tlua_rec_do_by_call (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
   Instruction i = *rec->at.pc;
-  TluaChanged changed = { .count = 0 };
+  TluaChanged changed;
+  tlua_rec_begin_changed(&changed);
   if (rec->at.is_for_now || rec->at.waits || !tlua_rec_can_call(rec)
       || !add_written(rec, &changed))
     return;

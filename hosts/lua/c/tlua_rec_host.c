@@ -258,7 +258,8 @@ void tlua_rec_unit_called (TluaRecorder *rec) {
 
 void tlua_rec_call_host (TluaRecorder *rec, int a, int arguments, int wanted) {
   tl_vm *vm = rec->vm;
-  TluaChanged changed = { .count = 0 };
+  TluaChanged changed;
+  tlua_rec_begin_changed(&changed);
   if (arguments > TLUA_MOST_VALUES || !tlua_rec_can_call(rec))
     return;
   tlua_rec_register(rec, a);

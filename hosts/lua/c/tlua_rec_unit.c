@@ -129,7 +129,7 @@ int tlua_rec_call_unit (TluaRecorder *rec, Operand function, int a, int count, i
   Proto *p = closure->p;
   Operand values[MOST_ARGUMENTS];
   tl_value arguments[MOST_ARGUMENTS];
-  TluaChanged changed = { .count = 0 };
+  TluaChanged changed;
   uint32_t passed = 0;
   if (p->jit_unit == TLUA_NOT_ASKED || wanted < 0 || wanted > 1 || !tlua_rec_may_be_unit(closure)
       || count > MOST_ARGUMENTS || has_c_levels(rec) || !tl_may_guard(rec->vm))
@@ -138,6 +138,7 @@ int tlua_rec_call_unit (TluaRecorder *rec, Operand function, int a, int count, i
   if (unit == 0 || takes_itself_in(rec, p, a))
     return 0;
   int parameters = count < p->numparams ? count : p->numparams;
+  tlua_rec_begin_changed(&changed);
   tlua_rec_add_captured(rec, &changed, a);
   if (changed.is_full || (rec->trace.is_unit && changed.count > 0))  /* frames of a unit are nowhere */
     return 0;
