@@ -63,6 +63,9 @@ pub struct Limits {
 /// and so few that their places in memory are small offsets.
 pub const MAX_SLOTS: u32 = 1 << 16;
 
+/// Most recordings have fewer operations, so that their lists need not grow.
+const USUAL_OPS: usize = 256;
+
 /// Why a guard cannot be recorded now: there is no bytecode that the interpreter could do again.
 const NO_RESUME_POINT: &str = "a guard before the first tl_resume_point: it would lead nowhere";
 const AFTER_EFFECT: &str = "a guard after an effect of the same bytecode: the interpreter could not redo it";
@@ -324,6 +327,9 @@ impl Recorder {
     pub fn new(key: Key, base: *const u8, limits: Limits, start: Start) -> Recorder {
         let name = start.name(key);
         let mut trace = Trace::new(&name);
+        trace.insts.reserve(USUAL_OPS);
+        trace.values.reserve(USUAL_OPS);
+        trace.snapshots.reserve(USUAL_OPS / 4);
         trace.add_label("L0", &[]);
         static STARTED: AtomicU32 = AtomicU32::new(0);
         Recorder {

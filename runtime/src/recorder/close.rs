@@ -156,7 +156,11 @@ impl Recorder {
         before.chain(now.map(|(slot, &state)| (slot, state))).collect()
     }
 
-    pub(super) fn finished(self) -> Finished {
+    pub(super) fn finished(mut self) -> Finished {
+        // What was recorded may be kept for long, and grows no more.
+        self.trace.insts.shrink_to_fit();
+        self.trace.values.shrink_to_fit();
+        self.trace.snapshots.shrink_to_fit();
         let sites = self.stack.host_calls.sites;
         let (trace, edges, passed) = (Box::new(self.trace), self.edges, self.passed);
         Finished { trace, edges, passed, sites, to_come: None }
