@@ -625,6 +625,9 @@ impl Recorder {
                 return None;
             }
         };
+        if self.points.current.is_some() || self.points.written.is_empty() {
+            return self.snapshot_before(position);
+        }
         let mut written = std::mem::take(&mut self.points.written);
         self.exchange(&mut written);
         let snapshot = self.snapshot_before(position);
@@ -652,10 +655,11 @@ impl Recorder {
         let mut frames = Vec::with_capacity(self.stack.frames.len());
         for frame in &self.stack.frames {
             let mut slots = Vec::with_capacity(8);
-            for (slot, state) in self.known_of(frame).filter(|(_, state)| state.written && !state.forgotten) {
+            let changed = self.known_of(frame).filter(|(_, state)| state.written && !state.forgotten);
+            changed.for_each(|(slot, state)| {
                 let source = state.value.map_or(Source::Nothing, Source::Value);
                 slots.push(SlotValue { slot, tag: state.tag, source });
-            }
+            });
             frames.push(Frame { base: frame.base, words: Words::from_slice(&frame.words), slots });
             let top = frame.base + frame.live.len() as i32 * 8;
             self.room.max_slot = self.room.max_slot.max(top);
@@ -756,8 +760,11 @@ impl Recorder {
     fn fold(&mut self, op: Op, args: &[Value]) -> Option<Value> {
         use tracelift_core::ops::ResultType;
         let eval = op.info().eval?;
-        let bits: SmallVec<[u64; 4]> =
-            args.iter().map(|&arg| self.trace.bits_of(arg)).collect::<Option<_>>()?;
+        // Nearly always an operand is no constant, and that is all there is to it.
+        let mut bits: SmallVec<[u64; 4]> = SmallVec::new();
+        for &arg in args {
+            bits.push(self.trace.bits_of(arg)?);
+        }
         let ty = match op.info().result {
             ResultType::Is(ty) => ty,
             ResultType::Same => self.trace.ty(*args.last()?),

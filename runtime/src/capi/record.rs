@@ -96,8 +96,11 @@ pub(super) fn emit(
     payload: Payload,
     exit: ExitKind,
 ) -> Result<u32, String> {
-    let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Args, _>>()?;
-    let result = recorder.emit(op, &args, payload, exit, schema);
+    let mut operands = Args::new();
+    for &arg in args {
+        operands.push(operand(recorder, arg)?);
+    }
+    let result = recorder.emit(op, &operands, payload, exit, schema);
     Ok(to_c(recorder, result))
 }
 
