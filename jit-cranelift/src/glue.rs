@@ -94,7 +94,7 @@ pub(crate) fn signature() -> ir::Signature {
     with_three_words(CallConv::Tail)
 }
 
-/// The same for a call, where it is made only if it is not there.
+/// The same for a call in a function that is being made.
 pub(crate) fn import_signature(b: &mut Builder<'_>) -> ir::SigRef {
     b.import_signature_of(CallConv::Tail, words(3), words(2))
 }

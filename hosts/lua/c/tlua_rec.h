@@ -776,8 +776,8 @@ void tlua_rec_begin_call (lua_State *L, TluaHosted *call, StkId base, const tl_c
 const void *tlua_rec_end_call (lua_State *L, TluaHosted *call);
 
 /*
-** Registers that a call may change, counted from the running frame. They are many, so it is begun by
-** tlua_rec_begin_changed: an initializer would clear all of them.
+** Registers that a call may change, counted from the running frame. There is room for many. So the list is
+** begun by tlua_rec_begin_changed: an initializer would clear all of the room.
 */
 typedef struct TluaChanged {
   int32_t registers[TLUA_FRAMES * 64];

@@ -13,7 +13,6 @@ use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{
     types, AbiParam, Block, Inst, MemFlagsData, Opcode, SigRef, Signature, SourceLoc, StackSlot, Type, Value,
 };
-
 use cranelift_codegen::isa::CallConv;
 
 use super::{BlockNode, Data, Function, List, Node, Origin, Target};
@@ -88,14 +87,11 @@ impl<'f> Builder<'f> {
     }
 
     pub(crate) fn import_signature(&mut self, signature: Signature) -> SigRef {
-        let known = self.func.signatures.iter().position(|known| *known == signature);
-        SigRef::from_u32(known.unwrap_or_else(|| {
-            self.func.signatures.push(signature);
-            self.func.signatures.len() - 1
-        }) as u32)
+        let Signature { call_conv, params, returns } = signature;
+        self.import_signature_of(call_conv, params.iter().copied(), returns.iter().copied())
     }
 
-    /// The same of a signature by its parts: it is made if it is not there.
+    /// The signature of these parts. It is made only if the function has none that is equal.
     pub(crate) fn import_signature_of(
         &mut self,
         call_conv: CallConv,
@@ -137,7 +133,7 @@ impl<'f> Builder<'f> {
         Target { block, args: if args.is_empty() { List::default() } else { self.list(args) } }
     }
 
-    /// Adds an instruction, whose results, so many, are to be added by [`Builder::result`].
+    /// Adds an instruction with so many results. They are to be added by [`Builder::result`] next.
     fn push(&mut self, data: Data, results: u32) -> Inst {
         let number = self.func.nodes.len() as u32;
         let block = self.block.expect("code is made in a block");

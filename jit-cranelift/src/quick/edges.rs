@@ -142,8 +142,8 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Whether a block is reached from here alone, and its code comes next: then nothing has to be noted of
-    /// where its values are. Most guards go on so.
+    /// Whether a block is reached from here alone, and its code comes next. Then its values stay where they
+    /// are, and no list of their places is made. Most guards go on in such a block.
     fn goes_straight(&self, block: Block) -> bool {
         self.next == Some(block) && self.plan.has_one_way(block) && self.func.block_params(block).is_empty()
     }

@@ -23,12 +23,13 @@ use crate::listing::location;
 /// Where values are when a block begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entry {
-    /// Where the code before it has left them: nobody else leads there.
+    /// Where the code before it has left them. No other code leads there.
     AsItIs,
+    /// Where these say.
     In(Parts),
 }
 
-/// Parts of [`Held`].
+/// The places of a block's values and parameters: ranges of the lists of [`Held`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     pub(super) values: (u32, u32),
@@ -321,8 +322,8 @@ impl Emit<'_> {
 
     /// Whether an instruction's first result or operand is a double.
     fn has_double(&self, node: &Node) -> bool {
-        let first = node.result().into_iter().chain(self.func.args_of(node).first().copied());
-        first.into_iter().any(|value| is_double(self.func, value))
+        let mut first = node.result().into_iter().chain(self.func.args_of(node).first().copied());
+        first.any(|value| is_double(self.func, value))
     }
 
     /// Whether a value is not wanted after the instruction at hand.

@@ -20,8 +20,8 @@ use crate::unwind::Frame;
 /// Bytes that restore five registers.
 const EPILOGUE: usize = 4 * SAVED as usize;
 
-/// How many bytes come before the code, with room to align it, and constants after it: about so many.
-const BEFORE: usize = 128;
+/// Room for the code that makes the frame, for alignment, and for some constants after the code.
+const AROUND: usize = 128;
 
 /// How far below the frame pointer a register is saved.
 fn saved_below(reg: Reg) -> i32 {
@@ -52,7 +52,7 @@ impl Emit<'_> {
                 .for_each(|rest| rest.copy_from_slice(&[0x0f, 0x1f, 0x40, 0]));
         }
         let mut before = Asm::default();
-        before.bytes.reserve(self.asm.bytes.len() + BEFORE);
+        before.bytes.reserve(self.asm.bytes.len() + AROUND);
         before.bytes.push(0x55);
         before.mov(RBP, RSP);
         if frame > 0 {

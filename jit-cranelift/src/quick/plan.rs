@@ -424,8 +424,8 @@ impl Plan {
         }
     }
 
-    /// Takes what successors want to each block once, last blocks first; whether another round is wanted:
-    /// there is news for a block that was before its turn.
+    /// Takes what successors want to each block once, last blocks first. Another round is wanted if there is
+    /// news for a block to which later code leads: that code had its turn before.
     fn spread(&mut self, func: &Function) -> bool {
         let mut again = false;
         for &block in self.order.iter().rev() {
